@@ -46,10 +46,10 @@ func verify(dir string) {
 	if !errors.Is(err, memmap.ErrCorrupt) {
 		check(err)
 	}
-	fmt.Printf("verified %s: %d leaves, %d bytes, faults: %d\n",
-		filepath.Base(dir), report.Leaves, report.Bytes, len(report.Faults))
-	for _, fault := range report.Faults {
-		fmt.Println("  ", fault)
+	fmt.Printf("verified %s: %d leaves, %d bytes, damaged: %d\n",
+		filepath.Base(dir), report.Leaves, report.Bytes, len(report.Damage))
+	for _, damage := range report.Damage {
+		fmt.Println("  ", damage)
 	}
 }
 

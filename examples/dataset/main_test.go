@@ -27,9 +27,9 @@ func Example() {
 	//         mean: Tensor(shape=[312 7], dtype=float32)},
 	//     batch=[312])
 	// replaced 10 times while it was read
-	// verified visits: 4 leaves, 77800 bytes, faults: 0
-	// verified patients: 2 leaves, 9984 bytes, faults: 0
+	// verified visits: 4 leaves, 77800 bytes, damaged: 0
+	// verified patients: 2 leaves, 9984 bytes, damaged: 0
 	// changed a byte of day.memmap
-	// verified visits: 4 leaves, 77800 bytes, faults: 1
+	// verified visits: 4 leaves, 77800 bytes, damaged: 1
 	//    "day": day.memmap: block 0: corrupt: changed or damaged: got CRC-32C 96ecde46, want dbfd5a1d
 }

@@ -1,4 +1,4 @@
-// Readme is the program that README.md shows.
+// Readme is the program that docs/start.md shows.
 package main
 
 import (

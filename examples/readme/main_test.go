@@ -11,12 +11,13 @@ import (
 	"github.com/go-tensordict/tensordict/examples/internal/page"
 )
 
-// TestReadme runs the program that README.md shows, and compares it and its output with the page.
+// TestReadme runs the program that docs/start.md shows, and compares it and its output with the
+// page.
 func TestReadme(t *testing.T) {
-	fences := open(t, "README.md").fences
+	fences := open(t, "docs/start.md").fences
 	source, err := os.ReadFile("main.go")
 	require.NoError(t, err)
-	_, program, _ := strings.Cut(string(source), "// Readme is the program that README.md shows.\n")
+	_, program, _ := strings.Cut(string(source), "// Readme is the program that docs/start.md shows.\n")
 	require.Contains(t, texts(fences, "go"), program)
 
 	t.Chdir(t.TempDir())

@@ -56,7 +56,7 @@ func (d *doc) anchors() (all []string) {
 
 // sources returns the texts of the examples' Go files.
 func sources(t *testing.T) (texts []string) {
-	for _, dir := range []string{"..", "../../samplecache/natscache"} { // the latter is a separate module
+	for _, dir := range []string{"..", "../../samplecache/natscache", "../../interop/arrow/examples"} { // the last two are in separate modules
 		require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" {
 				return err

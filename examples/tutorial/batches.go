@@ -33,7 +33,7 @@ func batches(dir string) {
 // loaders returns loaders of the training and the test set, both normalised.
 func loaders(ds *memmap.Dataset) (training, test *loader.Loader) {
 	rows, held := split(ds)
-	stats := tensor.Must(transform.FitStandard(tensor.Must(ds.Index(ix.Take(rows...))), nil))
+	stats := tensor.Must(transform.FitStandard(tensor.Must(ds.Index(ix.Take(rows...))), ds.Schema()))
 	training = byPatient(ds, rows, 16, loader.Options{
 		Sampler: sampler.Random(), Seed: 1, Transform: pipeline(stats), Dataset: "visits v1",
 	})

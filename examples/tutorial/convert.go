@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 
@@ -22,7 +21,8 @@ func convert(dir string) {
 	table := csv.NewReader(tensor.Must(data.VisitsCSV()))
 	names := tensor.Must(table.Read()) // the first line
 	fields, err := table.Read()
-	w := tensor.Must(memmap.NewWriter(dir, row(names, fields), memmap.WriterOptions{}))
+	first := row(names, fields)
+	w := tensor.Must(memmap.NewWriter(dir, first, memmap.WriterOptions{Schema: schemaOf(first)}))
 	for ; err == nil; fields, err = table.Read() {
 		check(w.Append(row(names, fields)))
 	}
@@ -36,22 +36,31 @@ func convert(dir string) {
 // row returns a line of the table as a dictionary with the batch shape [].
 func row(names, fields []string) *tdict.TensorDict {
 	number := func(name string) float64 { return parse(fields[slices.Index(names, name)]) }
-	measured := make([]float32, len(labs))
+	values, measured := make([]float32, len(labs)), make([]bool, len(labs))
 	for i, lab := range labs {
-		measured[i] = float32(number(lab))
+		if fields[slices.Index(names, lab)] != "NA" {
+			values[i], measured[i] = float32(number(lab)), true
+		}
 	}
 	return tensor.Must(tdict.FromValues(nil, tdict.Values{
 		"patient":      int32(number("id")),
 		"day":          int32(number("day")),
-		"labs":         measured,
+		"labs":         values,
+		"measured":     measured,
 		"target/stage": int64(number("stage")) - 1, // from 0 to 3
 	}))
 }
 
-// parse returns the number in a field: NaN if it was not measured.
-func parse(field string) float64 {
-	if field == "NA" {
-		return math.NaN()
+// parse returns the number in a field.
+func parse(field string) float64 { return tensor.Must(strconv.ParseFloat(field, 64)) }
+
+// schemaOf returns the schema of a row. It says that measured is the mask of the labs.
+func schemaOf(row *tdict.TensorDict) tdict.Schema {
+	schema := tdict.SchemaOf(row)
+	for i := range schema {
+		if schema[i].Key == "labs" {
+			schema[i].Mask = "measured"
+		}
 	}
-	return tensor.Must(strconv.ParseFloat(field, 64))
+	return schema
 }

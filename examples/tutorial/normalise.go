@@ -20,8 +20,8 @@ func normalise(dir string) {
 	fmt.Println(len(training), "visits to train on,", len(test), "to test on")
 
 	known := tensor.Must(ds.Index(ix.Take(training...)))
-	stats := tensor.Must(transform.FitStandard(known, nil))
-	missing := tensor.Must(arith.IsNaN(tensor.Must(known.Tensor("labs"))))
+	stats := tensor.Must(transform.FitStandard(known, ds.Schema()))
+	missing := tensor.Must(arith.Not(tensor.Must(known.Tensor("measured"))))
 	counts := tensor.Must(tensor.Of[int64](tensor.Must(arith.Sum(missing, arith.Dims(0)))))
 	means := tensor.Must(tdict.Slice[float64](stats.Mean(), "labs"))
 	for i, lab := range labs {
@@ -43,5 +43,15 @@ func split(ds *memmap.Dataset) (training, test []int) {
 
 // pipeline scales each lab to mean 0 and deviation 1, and replaces missing values by the mean.
 func pipeline(stats *transform.Standard) transform.Transform {
-	return transform.Compose(stats, transform.FillNaN(0))
+	return transform.Compose(stats, transform.Func("fill", fill))
+}
+
+// fill replaces the labs that were not measured by 0.
+func fill(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+	missing := tensor.Must(arith.Not(tensor.Must(td.Tensor("measured"))))
+	filled, err := arith.MaskedFill(tensor.Must(td.Tensor("labs")), missing, 0)
+	if err != nil {
+		return nil, err
+	}
+	return td, td.Set("labs", filled)
 }

@@ -81,7 +81,8 @@ func handler(live *memmap.Live) http.Handler {
 func appendVisit(dir string) {
 	visit := tensor.Must(tdict.FromValues(nil, tdict.Values{
 		"patient": int32(312), "day": int32(1200), "target/stage": int64(2),
-		"labs": []float32{6.4, 350, 3.1, 1300, 110, 240, 10.9},
+		"labs":     []float32{6.4, 350, 3.1, 1300, 110, 240, 10.9},
+		"measured": []bool{true, true, true, true, true, true, true},
 	}))
 	w := tensor.Must(memmap.NewWriter(dir, visit, memmap.WriterOptions{Resume: true}))
 	check(w.Append(visit))

@@ -6,11 +6,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"os"
 
-	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/interop/forms"
 	"github.com/go-tensordict/tensordict/memmap"
 )
 
@@ -18,23 +17,15 @@ func main() {
 	if len(os.Args) != 3 {
 		log.Fatal("usage: csv FILE.csv DIR")
 	}
-	file, err := os.Open(os.Args[1])
-	check(err)
-	defer file.Close()
-
-	schema, err := csv.Infer(file, 0, csv.Format{}) // 0: look at all rows
-	check(err)
-	fmt.Println(schema)
-	_, err = file.Seek(0, io.SeekStart)
-	check(err)
-	ctx := context.Background()
-	chunks := csv.Read(ctx, file, schema, csv.ReadOptions{})
-	check(memmap.SaveRows(ctx, os.Args[2], chunks, memmap.SaveOptions{}))
+	note := func(text string) { log.Print(text) } // such as why a column is text
+	opt := forms.Options{Open: forms.OpenOptions{Note: note}}
+	check(forms.Convert(context.Background(), os.Args[2], []string{os.Args[1]}, opt))
 
 	ds, err := memmap.Open(os.Args[2])
 	check(err)
 	defer ds.Close()
-	fmt.Println(schema.Head(ds.TensorDict, 5)) // reads these rows from the mapped files
+	fmt.Println(ds.Schema())
+	fmt.Println(ds.Schema().Head(ds.TensorDict, 5)) // reads these rows from the mapped files
 }
 
 func check(err error) {

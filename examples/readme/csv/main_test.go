@@ -15,14 +15,16 @@ func Example() {
 	os.Args = []string{"csv", file, filepath.Join(dir, "weather")}
 	main()
 	// Output:
-	// key        kind    dtype    shape  doc
-	// day        tensor  int64    []     3 of 3 fields: integers from 1 to 3
-	// wind km/h  tensor  float64  []     optional, 2 of 3 fields: numbers from 7 to 11.5
-	// rain       tensor  bool     []     3 of 3 fields: true or false
-	// code       text             []     3 of 3 fields: texts of 3 to 3 bytes, 3 distinct
-	// station    text             []     optional, 2 of 3 fields: texts of 5 to 10 bytes, 2 distinct
-	// day  wind km/h  wind km/h_mask  rain   code   station       station_mask
-	// 1    11.5       true            true   "007"  "north"       true
-	// 2    0          false           false  "012"  "pier, east"  true
-	// 3    7          true            true   "113"  ""            false
+	// key              kind    dtype    shape  doc
+	// day              tensor  int64    []
+	// wind km~1h       tensor  float64  []     optional, mask wind km~1h_mask, whole numbers without .0
+	// wind km~1h_mask  tensor  bool     []     optional
+	// rain             tensor  bool     []
+	// code             text             []
+	// station          text             []     optional, mask station_mask
+	// station_mask     tensor  bool     []     optional
+	// day  wind km~1h  rain   code   station
+	// 1    11.5        true   "007"  "north"
+	// 2    NA          false  "012"  "pier, east"
+	// 3    7           true   "113"  NA
 }
