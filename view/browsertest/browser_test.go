@@ -25,7 +25,7 @@ import (
 )
 
 // patience bounds what a test waits for: a page, or a change of one.
-const patience = 10 * time.Second
+const patience = 40 * time.Second
 
 // browser is the browser of all tests, nil if there is none.
 var browser context.Context
@@ -89,7 +89,7 @@ func newTab(t *testing.T, base string, opt ...chromedp.ContextOption) *tab {
 	t.Helper()
 	b := &tab{t: t, base: strings.TrimSuffix(base, "/") + "/"}
 	ctx, cancel := chromedp.NewContext(browser, append(opt, chromedp.WithListener(b.hear))...)
-	bounded, stop := context.WithTimeout(ctx, 60*time.Second)
+	bounded, stop := context.WithTimeout(ctx, 5*time.Minute)
 	b.ctx = bounded
 	t.Cleanup(func() {
 		b.calm()
