@@ -179,7 +179,7 @@ func TestPutRefuses(t *testing.T) {
 		{"none -- true", 3, "none"},
 		{"0 -- true", 3, "0"},
 		{"c -- nothing-of-the-kind", 3, "cannot be started: exec: "},
-		{"none --wait 30ms -- true", 3, "--wait 30ms has passed: open none: "},
+		{"none --wait 500ms -- true", 3, "--wait 500ms has passed: open none: "},
 		{"nats://127.0.0.1/c -- true", 3, "this tdict has no NATS"},
 		{"c --creds x -- true", 2, "--password-file, --creds and --ca are for nats://"},
 	} {

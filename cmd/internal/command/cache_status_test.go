@@ -158,7 +158,7 @@ func TestCacheStatusRefuses(t *testing.T) {
 		{"none", 3, "observe none: "},
 		{"none", 3, ": --wait 10m waits until it is made"},
 		{"other", 3, ": it is not a cache: tdict cache create makes one"},
-		{"none --wait 1ms", 3, "--wait 1ms has passed: observe none: "},
+		{"none --wait 500ms", 3, "--wait 500ms has passed: observe none: "}, // of which one look takes little
 		{"none --watch", 3, "observe none: "},
 	} {
 		got := command(t, dir, append([]string{"cache", "status"}, strings.Fields(tt.args)...)...)
