@@ -247,7 +247,7 @@ func TestPutEnds(t *testing.T) {
 			dir := cacheIn(t)
 			ctx, end := ended(t)
 			go func() {
-				for range 500 {
+				for ctx.Err() == nil {
 					_, stats, failed := dircache.Engine{Dir: filepath.Join(dir, "c")}.Observe(ctx)
 					if _, err := os.Stat(filepath.Join(dir, "at")); err == nil && failed == nil && stats.Committed >= tt.before {
 						end()
@@ -331,7 +331,7 @@ func TestPutFailedBefore(t *testing.T) {
 		for st, err := c.Stats(); err == nil && st.Committed == 0; st, err = c.Stats() {
 			time.Sleep(time.Millisecond)
 		}
-		time.AfterFunc(100*time.Millisecond, end) // the other one has failed, too
+		time.AfterFunc(time.Second, end) // the other one has failed, too
 	}()
 	got := put(ctx, t, dir, "-n 2 --restart 0 --grace 100ms", "if test $TDICT_INDEX = 0; then exit 7; fi; cat 0; sleep 99")
 	require.Equal(t, 3, got.code)
@@ -361,7 +361,7 @@ func TestPutBackPressure(t *testing.T) {
 			}
 		}
 	}()
-	got := put(ctx, t, dir, "--name gen --grace 100ms", "cat 0 1 2 3 4 5; sleep 99")
+	got := put(ctx, t, dir, "--name gen --grace 100ms", "cat 0 1 2 3 4 5 > all; cat all; sleep 99") // with one write, before it can be stopped
 	require.Equal(t, 0, got.code)
 	require.Contains(t, got.stderr, `sample 3: reserve: --grace 100ms has passed: blocked: waiting for a free slot: 3 of 4 samples of generation 1 are committed, and slot 0 is held, by pid `)
 	require.NoError(t, slot.Abort())
