@@ -115,7 +115,7 @@ func TestSnapshotsAreNotKept(t *testing.T) {
 	for _, err := range l.Batches(t.Context()) {
 		require.NoError(t, err)
 	}
-	for range 200 {
+	for range 2000 {
 		if runtime.GC(); freed.Load() == 2 {
 			break
 		}

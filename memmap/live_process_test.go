@@ -251,7 +251,7 @@ func settledMaps() int {
 // requireGoroutines waits until there are no more than so many.
 func requireGoroutines(t *testing.T, want int) {
 	t.Helper()
-	for range 500 {
+	for range 3000 {
 		if runtime.NumGoroutine() <= want {
 			return
 		}

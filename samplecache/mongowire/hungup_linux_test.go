@@ -33,7 +33,7 @@ func TestHungUp(t *testing.T) {
 			require.False(t, hungUp(nc), rule)
 			if end != nil {
 				require.NoError(t, end(c.(*net.TCPConn)))
-				require.Eventually(t, func() bool { return hungUp(nc) }, 5*time.Second, time.Millisecond, "%s, %d bytes", rule, sent)
+				require.Eventually(t, func() bool { return hungUp(nc) }, time.Minute, time.Millisecond, "%s, %d bytes", rule, sent)
 			}
 			_, _ = nc.Close(), c.Close()
 		}

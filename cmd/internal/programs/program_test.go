@@ -41,7 +41,7 @@ func TestLeftGroup(t *testing.T) {
 	select {
 	case e := <-ended:
 		require.Equal(t, "signal: killed", e.Status)
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		require.NoError(t, p.cmd.Process.Kill())
 		t.Fatal("it was not killed")
 	}
