@@ -164,7 +164,7 @@ func TestCloseWhileAsked(t *testing.T) {
 func TestMovedAndBack(t *testing.T) {
 	t.Parallel()
 	dir := save(t, numbered(t, 0, 3), "d")
-	s := serve(t, view.Options{Idle: 500 * time.Millisecond}, dir)
+	s := serve(t, view.Options{Idle: time.Minute}, dir)
 	page(t, s, "/")
 	require.NoError(t, os.Rename(dir, dir+"x"))
 	eventually(t, s, "/", "cannot follow")

@@ -134,7 +134,7 @@ func TestReplaced(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(testkit.TempDir(t), "d")
 	require.NoError(t, memmap.Save(dir, numbered(t, 0, 3)))
-	s := serve(t, view.Options{Idle: 400 * time.Millisecond}, dir)
+	s := serve(t, view.Options{Idle: 2 * time.Second}, dir) // and 2 s pass, in parallel
 	was := versionOf(t, page(t, s, "/leaf?k=n"))
 	require.NoError(t, memmap.Save(dir, numbered(t, 10, 4)))
 	eventually(t, s, "/", "4 rows")
@@ -144,7 +144,7 @@ func TestReplaced(t *testing.T) {
 	is := versionOf(t, page(t, s, "/"))
 	require.NotEqual(t, was, is)
 	require.Contains(t, words(page(t, s, "/rows?v="+is)), "row n 0 10 1 11")
-	require.Eventually(t, func() bool { return get(t, s, "/?v="+was).Code == http.StatusGone }, time.Minute, 450*time.Millisecond)
+	require.Eventually(t, func() bool { return get(t, s, "/?v="+was).Code == http.StatusGone }, time.Minute, 2100*time.Millisecond)
 	require.Equal(t, http.StatusOK, get(t, s, "/?v="+is).Code, "it is closed and open again")
 	other := serve(t, view.Options{}, dir)
 	require.Equal(t, http.StatusOK, get(t, other, "/?v="+is).Code, "another server knows the version, as bookmarks need")

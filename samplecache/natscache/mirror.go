@@ -1,7 +1,6 @@
 package natscache
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,7 +47,7 @@ func mirror(ctx context.Context, e Engine, dir string) error {
 		return err
 	}
 	defer func() { _ = s.Close() }() // it only reads
-	for err == nil || err == errMoved || errors.Is(err, errTorn) {
+	for err == nil || errors.Is(err, errMoved) || errors.Is(err, errTorn) {
 		err = s.mirrorTo(ctx, dir, errors.Is(err, errTorn))
 	}
 	return err
@@ -72,9 +71,10 @@ type target struct {
 
 // targetOf returns the target of a mirror. It is zero if dir does not exist.
 func targetOf(dir string) (t target, err error) {
+	was, _ := os.Lstat(dir)
 	data, err := os.ReadFile(filepath.Join(dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(dir); err == nil {
+		if now, err := os.Lstat(dir); err == nil && os.SameFile(was, now) { // neither removed nor made meanwhile
 			return t, fmt.Errorf("%w: %s is not a mirror: name a directory that does not exist yet", fs.ErrExist, dir)
 		}
 		return t, nil
@@ -103,10 +103,13 @@ func (s *session) mirrorTo(ctx context.Context, dir string, torn bool) error {
 			return err
 		}
 	}
-	if t, err = targetOf(dir); err != nil || t != want {
-		return cmp.Or(err, fmt.Errorf("%w: %s is a mirror of %q", fs.ErrExist, dir, t.Name))
-	}
 	at, err := os.Stat(dir)
+	if err == nil {
+		t, err = targetOf(dir)
+	}
+	if err == nil && t != want {
+		err = errMoved // if it is of another name now, the next call says so
+	}
 	if err == nil {
 		err = s.copyTo(ctx, dir)
 	}
@@ -159,7 +162,7 @@ func (s *session) makeMirror(dir string, of target, there bool) error {
 		if err = failed; err == nil {
 			err = vfs.Publish(vfs.OS, tmp.New(), dir, old)
 		}
-		if now, failed := os.Lstat(dir); err != nil && (errors.Is(failed, fs.ErrNotExist) || failed == nil && old != nil && !os.SameFile(old, now)) {
+		if now, failed := os.Lstat(dir); err != nil && (errors.Is(failed, fs.ErrNotExist) || failed == nil && !os.SameFile(old, now)) {
 			err = errMoved // another Mirror was faster
 		}
 	default:

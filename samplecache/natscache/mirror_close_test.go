@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
@@ -207,4 +211,41 @@ func TestMirrorDamaged(t *testing.T) {
 			t.Log("Mirror:", err)
 		})
 	}
+}
+
+// TestMirrorMoved removes a mirror, and replaces it by one of an earlier cache of the same name,
+// again and again while two Mirrors make it: no Mirror ends, unless the other one fills it.
+func TestMirrorMoved(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	e := newCache(t, s.url(), marked("", 0, 8), samplecache.Config{Samples: 3})
+	dir := filepath.Join(t.TempDir(), "mirror")
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				err := natscache.Mirror(ctx, e, dir)
+				if ctx.Err() == nil && !errors.Is(err, samplecache.ErrProducerBusy) {
+					t.Errorf("Mirror ends: %v", err)
+					return
+				}
+			}
+		})
+	}
+	for n := range longtests.Times(300, 20_000) {
+		away := fmt.Sprint(dir, ".", n)
+		_ = os.Rename(dir, away) // it may not be there
+		if n%2 == 0 {
+			earlier := fmt.Sprint(dir, ".earlier", n)
+			require.NoError(t, os.Mkdir(earlier, 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(earlier, "mirror.json"), []byte(`{"name":"images","id":"earlier"}`), 0o600))
+			_ = os.Rename(earlier, dir) // another may be there
+			_ = os.RemoveAll(earlier)
+		}
+		_ = os.RemoveAll(away) // who has it open may make files in it
+		time.Sleep(rand.N(10 * time.Millisecond))
+	}
+	cancel()
+	all.Wait()
 }

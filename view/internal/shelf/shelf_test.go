@@ -338,7 +338,7 @@ func TestFinishedVersionIsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Append(vector(t, 7)))
 	require.NoError(t, w.Commit())
-	s := New([]Source{{Name: "d", Path: dir}}, Options{Idle: 2 * time.Second})
+	s := New([]Source{{Name: "d", Path: dir}}, Options{Idle: 20 * time.Second})
 	v, err := s.Set("d").Acquire(context.Background(), "")
 	require.NoError(t, err)
 	id := v.ID
@@ -356,7 +356,7 @@ func TestFinishedVersionIsKept(t *testing.T) {
 	until(func(state State) bool { return !state.Growing })
 	require.NoError(t, memmap.Save(dir, vector(t, 1, 2, 3)))
 	until(func(state State) bool { return state.ID != id })
-	time.Sleep(600 * time.Millisecond) // two looks of the shelf
+	time.Sleep(2100 * time.Millisecond) // two looks of the shelf, of one a second
 	v, err = s.Set("d").Acquire(context.Background(), id)
 	require.NoError(t, err)
 	require.Equal(t, []int64{7}, tensor.Must(tdict.Slice[int64](v.Dict, "n")))
