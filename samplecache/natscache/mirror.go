@@ -71,13 +71,25 @@ type target struct {
 
 // targetOf returns the target of a mirror. It is zero if dir does not exist.
 func targetOf(dir string) (t target, err error) {
-	was, _ := os.Lstat(dir)
-	data, err := os.ReadFile(filepath.Join(dir, markName))
+	other := fmt.Errorf("%w: %s is not a mirror: name a directory that does not exist yet", fs.ErrExist, dir)
+	at, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		if now, err := os.Lstat(dir); err == nil && os.SameFile(was, now) { // neither removed nor made meanwhile
-			return t, fmt.Errorf("%w: %s is not a mirror: name a directory that does not exist yet", fs.ErrExist, dir)
+		if link, err := os.Lstat(dir); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+			return t, other
 		}
 		return t, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	defer at.Close()
+	data, err := at.ReadFile(markName)
+	if errors.Is(err, fs.ErrNotExist) {
+		was, err := at.Stat(".")
+		if now, failed := os.Stat(dir); err == nil && failed == nil && os.SameFile(was, now) {
+			return t, other
+		}
+		return t, nil // it was removed meanwhile
 	}
 	if err != nil {
 		return t, err

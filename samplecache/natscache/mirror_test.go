@@ -129,7 +129,8 @@ func TestMirror(t *testing.T) {
 	work := t.TempDir()
 	t.Chdir(work)
 	require.NoError(t, os.WriteFile("mine", nil, 0o600))
-	for dir, is := range map[string]error{"": samplecache.ErrConfig, ".": fs.ErrExist, work: fs.ErrExist} {
+	require.NoError(t, os.Symlink("nothing", "link"))
+	for dir, is := range map[string]error{"": samplecache.ErrConfig, ".": fs.ErrExist, work: fs.ErrExist, "link": fs.ErrExist} {
 		require.ErrorIs(t, natscache.Mirror(t.Context(), e, dir), is, "a directory that is no mirror")
 		require.FileExists(t, filepath.Join(work, "mine"))
 	}
