@@ -65,7 +65,8 @@ func Example() {
 	// [0 1] <nil>
 }
 
-// A program that is not a member looks at a cache, prints what producers and groups wait for, and removes the cache.
+// A program that is not a member looks at a cache, prints what producers and groups wait for, and
+// removes the cache.
 func ExampleEngine_Observe() {
 	top, err := os.MkdirTemp("", "cache")
 	if err != nil {

@@ -83,8 +83,8 @@ func TestMirrorReplaced(t *testing.T) {
 	}
 }
 
-// TestMirrorClosed closes a session while Open waits for a mirror that does not go on: Close does not
-// wait, as Open would for two seconds.
+// TestMirrorClosed closes a session while Open waits for a mirror that does not go on: Close does
+// not wait, as Open would for two seconds.
 func TestMirrorClosed(t *testing.T) {
 	t.Parallel()
 	quickly(t, time.Second, func() time.Duration { return closesWhileOpening(t) })

@@ -245,8 +245,8 @@ func loopEnds(t *testing.T, f form) {
 	require.ErrorIs(t, f.write(ctx, io.Discard, number, one(dict("x", tensor.Vector[int64](1))), table.Options{}), mine)
 }
 
-// goroutines returns how many goroutines there are, after at most 20 seconds in which those beyond a
-// number may end: one that is waited for still has to return.
+// goroutines returns how many goroutines there are, after at most 20 seconds in which those beyond
+// a number may end: one that is waited for still has to return.
 func goroutines(most int) int {
 	for range 20_000 {
 		if runtime.NumGoroutine() <= most {
