@@ -21,7 +21,8 @@ import (
 // it returns the error of ctx. Sessions of this machine whose [Engine.Mirror] is the directory read
 // the samples there, mapped, so that each sample crosses the network once for all of them. Rows are
 // copied as they are committed, so the mirror has a generation a moment after it was published. If
-// dir is removed, Mirror makes it anew.
+// dir is renamed or replaced, Mirror makes it anew. Before you remove dir, rename it: a Mirror that
+// finds only some of its files returns an error.
 //
 // dir must not exist, or be a mirror of a cache of the same name. It is a cache of package
 // dircache, whose generations have other numbers: dircache.Engine reads it too, and so does Python.
